@@ -7,6 +7,7 @@ import { setImmediate as eventLoopTick, setTimeout as sleep } from 'node:timers/
 import { type Test, t } from 'tap'
 import type { JournalEntry } from '../../cgi/maintenance/journal.js'
 import type { DatabaseLocation } from '../../conf/database-location.js'
+import { unlessMissingSync } from '../../conf/lib/disk.js'
 import { freshLocation } from '../helpers/databases.js'
 import { type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
@@ -184,8 +185,9 @@ async function crash(scene: Scene, { before, pushing, isAnyTime }: Crash): Promi
 function processGroupIn(dataDir: string): number | undefined {
   for (const name of readdirSync(join(dataDir, 'pushes'))) {
     if (!name.endsWith('.json')) continue
-    const entry = JSON.parse(readlinkSync(join(dataDir, 'pushes', name))) as JournalEntry
-    return entry.leader.pid
+    // The entry is removed when the push is over.
+    const text = unlessMissingSync(() => readlinkSync(join(dataDir, 'pushes', name)))
+    if (text !== undefined) return (JSON.parse(text) as JournalEntry).leader.pid
   }
   return undefined
 }
