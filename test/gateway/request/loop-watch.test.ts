@@ -27,6 +27,13 @@ function block(ms: number): void {
   while (performance.now() < endMs);
 }
 
+/** Returns the measured delays: each late one is followed by further values, 20 ms shorter each. */
+function measured(delays: readonly number[]): readonly number[] {
+  return delays.filter(
+    (seconds, index) => Math.abs((delays[index - 1] ?? 0) - 0.02 - seconds) > 1e-6,
+  )
+}
+
 t.test('a delay is logged with the routes that started and those that waited', async (t) => {
   const { watch, delays, lines } = startWatch(t)
   watch.begin(requestTo('/api/healthz'))
@@ -65,11 +72,11 @@ t.test('requests of one turn of the event loop are measured once, without a time
   for (const path of ['/livez', '/readyz']) watch.begin(requestTo(path))
   block(10)
   await sleep(100)
-  t.equal(delays.length, 1)
+  t.equal(measured(delays).length, 1)
   t.ok((delays[0] ?? 0) >= 0.01, `${delays[0]} s`)
   watch.begin(requestTo('/livez'))
   await sleep(100)
-  t.equal(delays.length, 2)
+  t.equal(measured(delays).length, 2)
 })
 
 t.test('the watch is idle while there are no requests', async (t) => {
@@ -81,11 +88,8 @@ t.test('the watch is idle while there are no requests', async (t) => {
   watch.wait(waiting)
   await sleep(200)
   t.ok(delays.length >= 5, `${delays.length} ticks while a request waits`)
-  // A late tick is followed by its further values, each 20 ms shorter.
-  const firsts = delays.filter(
-    (seconds, index) => Math.abs((delays[index - 1] ?? 0) - 0.02 - seconds) > 1e-6,
-  )
-  t.ok(Math.min(...firsts.slice(1)) < 0.015, 'the interval of the ticks is no delay')
+  const [, ...ticks] = measured(delays)
+  t.ok(Math.min(...ticks) < 0.015, 'the interval of the ticks is no delay')
   watch.end(waiting)
   await sleep(200)
   const atRest = delays.length
