@@ -339,7 +339,7 @@ function deriveEntry(
   const references = withWritten(known.references, written)
   if (references === undefined) return undefined
   if (!state.isSettled) {
-    // As by git itself, refs may be read one after the other.
+    // Git reads refs one after the other, too.
     return { stateText: undefined, settingsText, objectFormat, references, files }
   }
   const stateText = readPresentState(repositoryPath)?.text
