@@ -22,7 +22,7 @@ export interface LogOptions {
 const STDERR = 2
 
 /**
- * Creates a logger to standard error. Lines of a few milliseconds are written together. Workers
+ * Creates a logger to standard error. Lines of a tenth of a second are written together. Workers
  * inherit standard error, so `auto` means the same in all processes of a server.
  */
 export function createLog({ level, format }: LogOptions): Log {
@@ -55,8 +55,11 @@ interface LogDestination extends DestinationStream {
   flush(done: () => void): void
 }
 
-/** Interval of writes. A write for each line would be a large part of the cost of a warm clone. */
-const WRITE_EVERY_MS = 10
+/**
+ * Interval of writes. A write wakes a timer and a thread. For each request, that would be a large
+ * part of the cost of a warm fetch.
+ */
+const WRITE_EVERY_MS = 100
 
 /** Creates a buffered destination. When the process exits, the remaining lines are written. */
 function createDestination(): LogDestination {
