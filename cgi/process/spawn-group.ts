@@ -69,7 +69,7 @@ export function spawnProcessGroup(
  * Memory of this process, in bytes, from which the launcher starts commands. With less, the cost of
  * fork(2) does not justify the memory of another process.
  */
-const LAUNCHER_RSS_BYTES_MIN = 160 << 20
+const LAUNCHER_RSS_BYTES_MIN = 128 << 20
 
 /** Starts a command from a small process if this one is large; returns undefined otherwise. */
 export async function spawnIfLarge(
