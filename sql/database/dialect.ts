@@ -3,7 +3,7 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Knex } from 'knex'
-import type { DatabaseLocation } from '../../conf/database-location.js'
+import { type DatabaseLocation, socketPathOf } from '../../conf/database-location.js'
 import type { Awaitable } from '../../conf/lib/awaitable.js'
 import type { Settings } from '../../conf/settings.js'
 import { MysqlClient } from './mysql-client.js'
@@ -52,9 +52,9 @@ export function knexConfig(settings: Settings['database']): Knex.Config {
 }
 
 function mysqlConnection(url: URL): Knex.MySql2ConnectionConfig {
+  const socketPath = socketPathOf(url)
   return {
-    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: Number(url.port || 3306),
+    ...(socketPath === undefined ? addressOf(url) : { socketPath }),
     user: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
     database: databaseName(url),
@@ -65,6 +65,10 @@ function mysqlConnection(url: URL): Knex.MySql2ConnectionConfig {
     stringifyObjects: true,
     connectTimeout: CONNECT_TIMEOUT_MS,
   }
+}
+
+function addressOf(url: URL): Pick<Knex.MySql2ConnectionConfig, 'host' | 'port'> {
+  return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port || 3306) }
 }
 
 /** Creates the directory and the file of an SQLite database, readable by the own user only. */
@@ -78,7 +82,9 @@ export async function prepareLocation(location: DatabaseLocation): Promise<void>
 /** Returns the location of the database without the password. */
 export function describeLocation(location: DatabaseLocation): string {
   if (location.kind === 'sqlite') return location.file
-  return `${location.url.host}/${databaseName(location.url)}`
+  const socketPath = socketPathOf(location.url)
+  const name = databaseName(location.url)
+  return socketPath === undefined ? `${location.url.host}/${name}` : `${name} at ${socketPath}`
 }
 
 function databaseName(url: URL): string {

@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { parse } from 'smol-toml'
 import t from 'tap'
+import { socketPathOf } from '../../conf/database-location.js'
 import type { Field } from '../../conf/field.js'
 import { loadSettings } from '../../conf/load.js'
 import { SCHEMAS } from '../../conf/schemas.js'
@@ -80,6 +81,27 @@ t.test('a database that is neither SQLite nor MySQL is refused', async (t) => {
       () => settingsOf({ GATEHOUSE_DATABASE_URL: url }),
       { message: /GATEHOUSE_DATABASE_URL must be sqlite:PATH or mysql:/ },
       url,
+    )
+  }
+})
+
+t.test('a MySQL server may have the path of a socket, and no other parameter', async (t) => {
+  const server = 'mysql://ada@localhost/code'
+  const { location } = settingsOf({
+    GATEHOUSE_DATABASE_URL: `${server}?socket=/run/my%20sql`,
+  }).database
+  t.equal(location.kind === 'mysql' && socketPathOf(location.url), '/run/my sql')
+  for (const query of [
+    'socket=run',
+    'socket=',
+    'ssl=true',
+    'socket=/a&ssl=true',
+    'socket=/a&socket=/b',
+  ]) {
+    t.throws(
+      () => settingsOf({ GATEHOUSE_DATABASE_URL: `${server}?${query}` }),
+      { message: /GATEHOUSE_DATABASE_URL of MySQL may have one parameter, \?socket=/ },
+      query,
     )
   }
 })

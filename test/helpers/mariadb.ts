@@ -139,7 +139,7 @@ export async function makeData(folder: string): Promise<MariadbData> {
   await writeFile(
     setup,
     `create user if not exists '${USER}'@'%' identified by '${MARIADB_PASSWORD}';
-grant all on *.* to '${USER}'@'%';\n`,
+grant all on *.* to '${USER}'@'%' with grant option;\n`,
   )
   return { data, temporary, setup }
 }
