@@ -163,15 +163,22 @@ t.test('a client that disconnects does not affect the others', async (t) => {
   const { folder, one, two } = await twoWorkers(t)
   const { plan, started, write, end } = aPlan(folder)
   const [leader, joiner] = [new AbortController(), new AbortController()]
-  const gone = [joinAndRead(one, plan, leader.signal)]
+  const seen = ['', '']
+  const read = async (at: number, flight: SingleFlight, { signal }: AbortController) => {
+    for await (const chunk of (await flight.join(plan, signal)).body) {
+      seen[at] = `${seen[at]}${Buffer.from(chunk)}`
+    }
+  }
+  const gone = [read(0, one, leader)]
   await until(() => started.length === 1)
   const stayed = [joinAndRead(one, plan), joinAndRead(two, plan)]
-  gone.push(joinAndRead(two, plan, joiner.signal))
+  gone.push(read(1, two, joiner))
   write('some ')
-  await sleep(30)
+  await until(() => seen.every((text) => text === 'some '))
   leader.abort()
   joiner.abort()
-  t.strictSame(await Promise.all(gone), ['some ', 'some '])
+  await Promise.all(gone)
+  t.strictSame(seen, ['some ', 'some '])
   await sleep(400)
   t.notOk(started[0]?.signal.aborted)
   write('more')
