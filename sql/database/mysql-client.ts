@@ -127,7 +127,10 @@ export class MysqlClient extends KnexClient {
    */
   select(sql: string, bindings: unknown): Awaitable<readonly unknown[]> {
     const cache = cacheOf(this)
-    if (namesUncounted(sql)) return this.selectNow({ sql, bindings })
+    // What is kept names no such table; the search in the text costs more than this look.
+    if (!cache.results.hasResultOf(sql) && namesUncounted(sql)) {
+      return this.selectNow({ sql, bindings })
+    }
     const key = bindingsKey(checkBindings(bindings))
     const { current } = cache.versions
     const query = { sql, bindings, key }

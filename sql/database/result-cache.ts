@@ -21,6 +21,11 @@ export class ResultCache {
     this.#keptMs = keptMs
   }
 
+  /** Returns true if a result of the query was added, with any bindings, since it was emptied. */
+  hasResultOf(sql: string): boolean {
+    return this.#results.has(sql)
+  }
+
   get(sql: string, key: string): readonly unknown[] | undefined {
     const result = this.#results.get(sql)?.get(key)
     if (result === undefined) return undefined

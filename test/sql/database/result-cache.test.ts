@@ -20,12 +20,14 @@ t.test('a result is returned until it expires or the cache is emptied', async (t
   t.equal(cache.get('select 1', ''), rows)
   t.equal(cache.get('select 1', 'x'), undefined)
   t.equal(cache.get('select 2', ''), undefined)
+  t.ok(cache.hasResultOf('select 1') && !cache.hasResultOf('select 2'))
   await sleep(510)
   t.equal(cache.get('select 1', ''), undefined, 'expired')
   const lasting = new ResultCache()
   lasting.add('select 1', '', [])
   lasting.clear()
   t.equal(lasting.get('select 1', ''), undefined, 'emptied')
+  t.notOk(lasting.hasResultOf('select 1'))
 })
 
 t.test('long results are not kept, and not more than a thousand', async (t) => {
