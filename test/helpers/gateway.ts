@@ -47,7 +47,7 @@ import { copySqliteTemplate } from './templates.js'
 export const BASE_URL = 'http://code.example.com'
 
 /** Limits of the git processes of a context without a listener. */
-const BOUNDS = { runningMax: 4, waitingMax: 4, waitMs: 1_000, clientMax: 8 }
+const BOUNDS = { runningMax: 4, waitingMax: 4, waitMs: 60_000, clientMax: 8 }
 
 interface Teardown {
   teardown(action: () => Promise<unknown>): void

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { initRepository } from '../../../cgi/repository/repository.js'
-import { createProcessQueue } from '../../../gateway/packs/process-queue.js'
 import { createLocalCoordinator, createPackCache, packFolder } from '../../../gateway/packs/warm.js'
 import type { WarmAnswer } from '../../../gateway/packs/warm-answer.js'
 import { countedGit } from '../../helpers/counted-git.js'
@@ -32,14 +31,10 @@ async function readAll({ body }: WarmAnswer): Promise<string> {
   return Buffer.concat(chunks).toString('latin1')
 }
 
-/** Bounds of git processes; some tests make a change while a process waits. */
-const BOUNDS = { runningMax: 4, waitingMax: 4, waitMs: 60_000, clientMax: 8 }
-
 /** Creates a repository with two commits, main and topic at the second one, and a cache. */
 async function aCache(t: Test) {
   const { context, fixture } = await openContext(t)
-  const { settings, log } = context
-  const queue = createProcessQueue(() => BOUNDS)
+  const { settings, log, queue } = context
   const git = await countedGit(settings.data.dir)
   const repositoryPath = join(settings.data.dir, 'one.git')
   await initRepository(git, repositoryPath, { defaultBranch: 'main', objectFormat: 'sha1' })
