@@ -127,7 +127,7 @@ export class MysqlClient extends KnexClient {
    */
   select(sql: string, bindings: unknown): Awaitable<readonly unknown[]> {
     const cache = cacheOf(this)
-    // What is kept names no such table; the search in the text costs more than this look.
+    // Kept results name no such table; a search in the text costs more than a look for them.
     if (!cache.results.hasResultOf(sql) && namesUncounted(sql)) {
       return this.selectNow({ sql, bindings })
     }

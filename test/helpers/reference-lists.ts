@@ -53,6 +53,7 @@ export async function someLists(t: Test, answer: AskReferences) {
   }
 }
 
+/** Returns git's own list under the settings of a repository. */
 export async function listBy(
   repositoryPath: string,
   body = referenceListRequest('sha1'),
