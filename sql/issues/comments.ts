@@ -5,6 +5,7 @@ import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { orNotFound } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
+import { nextEntryTimeMs } from './entry-times.js'
 import { noteMentions } from './issue-people.js'
 import type { OriginalAuthor } from './issues.js'
 
@@ -34,7 +35,7 @@ export async function createComment(
   db: Database,
   { issueId, authorId, content }: NewComment,
 ): Promise<Comment> {
-  const nowMs = Date.now()
+  const nowMs = nextEntryTimeMs()
   const columns = { issue_id: issueId, author_id: authorId, content }
   return await transaction(db, async (trx) => {
     const [id] = await orNotFound('The issue does not exist.', () =>
@@ -133,7 +134,9 @@ export async function updateComment(
   content: string,
 ): Promise<boolean> {
   return await transaction(db, async (trx) => {
-    const changed = await trx('comments').where({ id }).update({ content, updated_at: Date.now() })
+    const changed = await trx('comments')
+      .where({ id })
+      .update({ content, updated_at: nextEntryTimeMs() })
     if (changed > 0) await noteMentions(trx, issueId, content)
     return changed > 0
   })

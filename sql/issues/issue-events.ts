@@ -2,6 +2,7 @@
 
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
+import { nextEntryTimeMs } from './entry-times.js'
 
 /** Kind of an event, named as Gitea names it in its timeline. */
 export type IssueEventKind =
@@ -83,7 +84,7 @@ export async function recordIssueEvents(
   events: readonly NewIssueEvent[],
 ): Promise<void> {
   if (events.length === 0) return
-  const nowMs = Date.now()
+  const nowMs = nextEntryTimeMs()
   await db('issue_events').insert(
     events.map((event) => ({
       issue_id: event.issueId,
