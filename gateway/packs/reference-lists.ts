@@ -282,11 +282,15 @@ function changesSince(
   const files = readReferenceFiles(repositoryPath)
   if (files === undefined) return undefined
   const changed =
-    changedReferences(known.files, files) ?? shortChanges(known, files, repositoryPath)
+    changedReferences(known.files, files) ??
+    (hidesReferences(state) ? undefined : shortChanges(known, files, repositoryPath))
   return changed && { known, files, changed }
 }
 
-/** Returns the changes if a short `packed-refs` was written anew; see `changesWithPacked`. */
+/**
+ * Returns the changes if a short `packed-refs` was written anew; see `changesWithPacked`. No ref
+ * may be hidden: the list has no line of a hidden branch, but `HEAD` may name that branch.
+ */
 function shortChanges(
   { references, files: before }: Entry,
   { loose, headText }: ReferenceFiles,
