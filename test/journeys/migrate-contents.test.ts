@@ -9,7 +9,7 @@ import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehous
 import { git } from '../helpers/git-client.js'
 import { startWaitingProxy } from '../helpers/gitea-front.js'
 import { faultsOnDisk } from '../helpers/repositories.js'
-import { workersOf } from '../helpers/server-processes.js'
+import { until, workersOf } from '../helpers/server-processes.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -284,9 +284,10 @@ async function inPart(t: Test, { there, ada, bob }: Scene): Promise<void> {
   })
 }
 
-/** Lists the files of incoming blobs. */
+/** Lists files of incoming blobs that stay; a starting server writes one for a moment. */
 function incomingOf({ dataDir }: Gatehouse): Promise<readonly string[]> {
-  return readdir(join(dataDir, 'blobs', 'incoming'))
+  const list = () => readdir(join(dataDir, 'blobs', 'incoming'))
+  return until<readonly string[]>(list, (names) => names.length === 0, 10_000)
 }
 
 async function killed(t: Test, { there, here, ada, bob }: Scene): Promise<void> {
