@@ -134,7 +134,8 @@ async function publishAll(context: Context, ageMsMin: number): Promise<void> {
     for (const file of await listChangeNotes(context.settings.data.dir)) {
       const written = await readChangeNote(file)
       if (written === undefined) continue
-      const ageMs = Date.now() - written.writtenAtMs
+      // The clock counts whole milliseconds, and the times of files have fractions of them.
+      const ageMs = Math.max(0, Date.now() - written.writtenAtMs)
       if (ageMs >= (written.isWhole ? ageMsMin : CRASH_GRACE_MS)) await publishRecord(context, file)
     }
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Records of pushes: written for feeds and webhooks, and published once. */
 
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { listJournalEntries } from '../../../../cgi/maintenance/journal.js'
@@ -86,7 +86,7 @@ t.test('a known change is published once, or recorded while the database fails',
 })
 
 t.test('a known change is published after a crash between git and the publication', async (t) => {
-  const { context, fixture, repository, user } = await scene(t)
+  const { context, fixture, repository, user, left } = await scene(t)
   await aWebhook(fixture.db, { repositoryId: repository.id }, { events: ['create'] })
   const path = repositoryPathOf(context, repository)
   const id = await git(['rev-parse', 'main'], { cwd: path })
@@ -100,6 +100,9 @@ t.test('a known change is published after a crash between git and the publicatio
   const { dir } = fixture.settings.data
   t.equal((await listJournalEntries(dir)).size, 1)
   await recover(dir)
+  // As if it was written within the present millisecond.
+  const soon = Date.now() / 1_000 + 1
+  for (const name of await left()) await utimes(join(dir, 'changes', name), soon, soon)
   const finder = publishLeftPushes(context)
   await finder.stop()
   const deliveries = await listDeliveredPayloads(fixture.db)
