@@ -100,7 +100,7 @@ t.test('a known change is published after a crash between git and the publicatio
   const { dir } = fixture.settings.data
   t.equal((await listJournalEntries(dir)).size, 1)
   await recover(dir)
-  // As if it was written within the present millisecond.
+  // A time later than now, as that of a file written in the present millisecond has a fraction.
   const soon = Date.now() / 1_000 + 1
   for (const name of await left()) await utimes(join(dir, 'changes', name), soon, soon)
   const finder = publishLeftPushes(context)
