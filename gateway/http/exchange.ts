@@ -5,7 +5,7 @@ import type { AddressSet } from '../../conf/addresses.js'
 import type { Reply, Request, RequestHeaders } from '../../conf/http.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { type Client, clientOf } from './client-address.js'
-import { type BodySource, IncomingBody, NO_BODY } from './incoming-body.js'
+import { type BodySource, type DrainLimits, IncomingBody, NO_BODY } from './incoming-body.js'
 import {
   type ConnectionEnd,
   isStreamed,
@@ -48,6 +48,9 @@ const WHOLE_BODY_BYTES_MAX = 65_536
 
 /** Limits of reading the rest of a body with chunks whose request has been refused. */
 const DRAIN_LIMITS = { bytesMax: 134_217_728, timeoutMs: 10_000, idleMs: 2_000 }
+
+/** Limits of reading it before a streamed reply ends, which a slow client may delay. */
+const STREAM_DRAIN_LIMITS = { ...DRAIN_LIMITS, idleMs: DRAIN_LIMITS.timeoutMs }
 
 /** Number of missing bytes of a body above which its reply has `Connection: close`. */
 const LEFTOVER_BYTES_MAX = 1_048_576
@@ -153,6 +156,15 @@ export class Exchange implements Request, BodySource, SlowBody {
   #discardBody(): void {
     this.#leaveSlowBodies()
     this.#incoming?.discard()
+  }
+
+  /**
+   * Drops the rest of the body; waits for the end of one with chunks. A client that gets the whole
+   * reply before it has sent the end stops sending: git then takes a push for failed.
+   */
+  async #finishBody(limits: DrainLimits): Promise<void> {
+    this.#discardBody()
+    if (this.#isChunked) await this.#incoming?.drain(limits)
   }
 
   get address(): string {
@@ -262,13 +274,12 @@ export class Exchange implements Request, BodySource, SlowBody {
 
   async #send(reply: Reply, isDraining: boolean): Promise<void> {
     const isUnread = this.#isAborted || this.method === 'HEAD'
-    if (isUnread && isStreamed(reply)) await reply.body[Symbol.asyncIterator]().return?.()
+    if (isUnread && isStreamed(reply)) await closeUnread(reply)
     if (this.#isAborted) return
     if (!isUnread && isStreamed(reply)) {
       return this.#sendStream(reply, this.#connectionEnd(isDraining))
     }
-    this.#discardBody()
-    if (this.#isChunked) await this.#incoming?.drain(DRAIN_LIMITS)
+    await this.#finishBody(DRAIN_LIMITS)
     const end = this.#connectionEnd(isDraining)
     if (end !== 'keep') await this.#stopReading(end)
     if (this.#isAborted) return
@@ -312,13 +323,14 @@ export class Exchange implements Request, BodySource, SlowBody {
     this.#res.cork(() => this.#writeStreamHead(reply, end))
     // The last byte of a body of known length ends the reply, so the request must end before it.
     if (reply.bodyBytes !== undefined) {
-      this.#discardBody()
+      await this.#finishBody(STREAM_DRAIN_LIMITS)
       if (end !== 'keep') await this.#stopReading(end)
+      if (this.#isAborted) return closeUnread(reply)
       return stream.sendWhole(reply.body, reply.bodyBytes)
     }
     await stream.sendChunks(reply.body)
     if (this.#isAborted) return
-    this.#discardBody()
+    await this.#finishBody(STREAM_DRAIN_LIMITS)
     if (end !== 'keep') await this.#stopReading(end)
     if (!this.#isAborted) this.#res.cork(() => this.#res.end())
   }
@@ -361,4 +373,9 @@ export class Exchange implements Request, BodySource, SlowBody {
     this.#abort?.abort()
     this.#stream?.leave()
   }
+}
+
+/** Ends the stream of a reply that is not sent. */
+async function closeUnread({ body }: StreamedReply): Promise<void> {
+  await body[Symbol.asyncIterator]().return?.()
 }

@@ -1,7 +1,11 @@
 /** Accepted pushes, in every form that git and curl send; the repository stays consistent. */
 
+import { execFile } from 'node:child_process'
+import { createReadStream } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { runToEnd } from '../../cgi/process/run.js'
@@ -181,6 +185,18 @@ async function manyReferences(t: Test, workspace: Workspace): Promise<void> {
   )
 }
 
+/**
+ * Reads a trace of git, slowly at its end: git waits for its reader after each chunk that it has
+ * sent, also after the last one with a part of the pack.
+ */
+async function readSlowly(trace: string): Promise<void> {
+  let seenBytes = 0
+  for await (const part of createReadStream(trace, { highWaterMark: 4_096 })) {
+    seenBytes += part.length
+    if (seenBytes > LARGE_BYTES) await sleep(8)
+  }
+}
+
 async function largePushes(t: Test, workspace: Workspace): Promise<void> {
   const { copy } = workspace
 
@@ -201,6 +217,23 @@ async function largePushes(t: Test, workspace: Workspace): Promise<void> {
     async (t) => {
       const commit = await copy.commit('large-2', incompressible(LARGE_BYTES))
       await copy.git('-c', 'http.postBuffer=20000000', 'push', '--quiet', 'origin', 'main')
+      t.equal(await remoteRef(workspace, 'refs/heads/main'), commit)
+    },
+  )
+
+  await step(
+    t,
+    workspace,
+    'a push succeeds if its client pauses before the last chunk',
+    async (t) => {
+      const commit = await copy.commit('large-paused', incompressible(LARGE_BYTES))
+      const trace = join(await temporaryFolder(t), 'trace')
+      await promisify(execFile)('mkfifo', [trace])
+      const reading = readSlowly(trace)
+      const environment = { GIT_TRACE_CURL: trace }
+      const { errorText } = await copy.try(['push', '--quiet', 'origin', 'main'], { environment })
+      await reading
+      t.equal(errorText, '')
       t.equal(await remoteRef(workspace, 'refs/heads/main'), commit)
     },
   )

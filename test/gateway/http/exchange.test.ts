@@ -131,6 +131,29 @@ t.test('a chunked request is the last one of its connection', async (t) => {
   t.strictSame(bodies, ['/200 abcde', '/200 abc', '/204 abcde', '/204 abc'], 'no other request ran')
 })
 
+t.test('a streamed reply ends after the last chunk of its request', async (t) => {
+  const { connect } = await startListener(t, async ({ path }) => ({
+    status: 200,
+    body: (async function* () {
+      yield Buffer.from('ok')
+    })(),
+    ...(path === '/known' ? { bodyBytes: 2 } : {}),
+  }))
+  for (const [path, end] of [
+    ['/known', /\r\n\r\nok$/],
+    ['/unknown', /\r\nok\r\n0\r\n\r\n$/],
+  ] as const) {
+    const wire = await connect()
+    wire.socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`)
+    wire.socket.write('3\r\nabc\r\n')
+    await wire.until(/Connection: close\r\n/)
+    await sleep(300)
+    t.notMatch(wire.text(), end, `${path}, before the last chunk`)
+    wire.socket.write('0\r\n\r\n')
+    t.match(await wire.until(end), end, `${path}, after it`)
+  }
+})
+
 t.test('the rest of a short unread body is dropped, and the connection is kept', async (t) => {
   const { connect } = await startListener(t, async () => ({ status: 413 }))
   const wire = await connect()
