@@ -2,13 +2,13 @@
 
 import { type Git, gitEnvironment, gitError, startGit } from './git.js'
 import { GIT_COMMAND_MS } from './git-limits.js'
-import type { RunningProcess } from './run.js'
+import { type InputPieces, outputFor } from './run.js'
 
 /** Folder, input and limits of a command whose output is streamed. */
 export interface GitOutputOptions {
   readonly cwd: string
-  /** Text, or a stream of text; an error of the stream ends git. */
-  readonly input?: string | AsyncIterable<string> | undefined
+  /** Standard input; an error of the pieces ends git. */
+  readonly input?: InputPieces | undefined
   /** Variables in addition to those of every git process. */
   readonly environment?: Readonly<Record<string, string>> | undefined
   readonly signal?: AbortSignal | undefined
@@ -27,27 +27,9 @@ export async function* gitOutput(
     timeoutMs,
     environment: { ...gitEnvironment(git, { config: [] }), ...environment },
   })
-  const fed = feed(running, typeof input === 'string' ? [input] : input)
-  let broken: { readonly cause: unknown } | undefined
-  fed.catch((cause: unknown) => {
-    broken = { cause }
-    running.kill()
-  })
-  try {
-    yield* running.output
-  } catch (error) {
-    throw broken === undefined ? error : broken.cause
-  }
+  yield* outputFor(running, input)
   const end = await running.ended
   if (end.exitCode !== 0) throw gitError(args[0], end)
-}
-
-async function feed(
-  { input }: RunningProcess,
-  pieces: Iterable<string> | AsyncIterable<string>,
-): Promise<void> {
-  for await (const piece of pieces) if (!(await input.write(Buffer.from(piece)))) break
-  input.end()
 }
 
 /** A command whose output is read as records. */

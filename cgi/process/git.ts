@@ -17,6 +17,7 @@ import {
   limitFailure,
 } from './git-limits.js'
 import {
+  type InputPieces,
   type ProcessEnd,
   type ProcessOptions,
   type RunningProcess,
@@ -154,7 +155,8 @@ export const LITERAL_PATHS = { GIT_LITERAL_PATHSPECS: '1' } as const
 /** Folder, input and limits of a one-shot command. */
 export interface GitCommandOptions {
   readonly cwd: string
-  readonly input?: string | Uint8Array | undefined
+  /** Standard input; an error of the pieces ends git and is thrown. */
+  readonly input?: InputPieces | undefined
   /** Variables in addition to those of every git process. */
   readonly environment?: Readonly<Record<string, string>> | undefined
   readonly signal?: AbortSignal | undefined

@@ -135,9 +135,13 @@ function follow(leader: ProcessGroup, file: string, options: FollowOptions): Run
   }
 }
 
+/** Text or bytes, or pieces of text that are made while a process reads them. */
+export type InputPieces = string | Uint8Array | Iterable<string> | AsyncIterable<string>
+
 /** Options of a short command. */
 export interface ShortProcessOptions extends ProcessOptions {
-  readonly input?: string | Uint8Array | undefined
+  /** Standard input; an error of the pieces ends the process and is thrown. */
+  readonly input?: InputPieces | undefined
   /** Maximum number of bytes of output; more is an error. */
   readonly outputBytesMax: number
 }
@@ -159,11 +163,10 @@ export async function runToEnd(
     (await spawnIfLarge(file, args, options)) ??
     spawnByExeca(file, args, options)
   const running = follow(leader, file, { ...options, endsAtMs })
-  const { name = file } = options
-  void running.input.write(Buffer.from(options.input ?? '')).then(() => running.input.end())
+  const { name = file, input = '' } = options
   const chunks: Uint8Array[] = []
   let sizeBytes = 0
-  for await (const chunk of running.output) {
+  for await (const chunk of outputFor(running, input)) {
     chunks.push(chunk)
     sizeBytes += chunk.length
     if (sizeBytes > options.outputBytesMax) {
@@ -171,6 +174,32 @@ export async function runToEnd(
     }
   }
   return { ...(await running.ended), output: Buffer.concat(chunks) }
+}
+
+/** Writes the input of a process and yields its output; an error of the pieces ends the process. */
+export async function* outputFor(
+  running: RunningProcess,
+  pieces: InputPieces,
+): AsyncGenerator<Uint8Array> {
+  let broken: { readonly cause: unknown } | undefined
+  feed(running, pieces).catch((cause: unknown) => {
+    broken = { cause }
+    running.kill()
+  })
+  try {
+    yield* running.output
+  } catch (error) {
+    throw broken === undefined ? error : broken.cause
+  }
+}
+
+async function feed({ input }: RunningProcess, pieces: InputPieces): Promise<void> {
+  const isWhole = typeof pieces === 'string' || pieces instanceof Uint8Array
+  for await (const piece of isWhole ? [pieces] : pieces) {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece
+    if (!(await input.write(bytes))) break
+  }
+  input.end()
 }
 
 interface State {

@@ -227,6 +227,30 @@ t.test('output beyond the limit of a short command is an error and ends the comm
   )
 })
 
+t.test('a short command reads pieces that are made while it reads them', async (t) => {
+  const options = { ...PLAIN, outputBytesMax: 2 << 20 }
+  let made = 0
+  function* pieces(count: number) {
+    for (; made < count; made += 1) yield `${made}`.padEnd(1_023).concat('\n')
+  }
+  const { output } = await runToEnd('/bin/cat', [], { ...options, input: pieces(1_500) })
+  t.equal(output.length, 1_500 << 10)
+  t.match(output.toString(), /^0 +\n1 +\n.*\n1499 +\n$/s)
+  made = 0
+  const first = ['-c', 'read -r line; sleep 0.3; echo "$line"']
+  await runToEnd('/bin/sh', first, { ...options, input: pieces(100_000) })
+  t.ok(made < 500, `${made} pieces were made for a command that read one`)
+})
+
+t.test('an error of the input of a short command ends the command and is thrown', async (t) => {
+  function* pieces() {
+    yield 'one\n'
+    throw new Error('no more')
+  }
+  const options = { ...PLAIN, outputBytesMax: 100, input: pieces() }
+  await t.rejects(runToEnd('/bin/sleep', ['20'], options), { message: 'no more' })
+})
+
 t.test('processes that end in different ways leak no file descriptor', async (t) => {
   const countOpen = () => readdirSync('/proc/self/fd').length
   await endInOneWay(0)
