@@ -6,7 +6,8 @@ import { fullId, gitRecordBatches } from '../process/git-output.js'
 /** Object ids of one repository. */
 export interface ReachabilityQuestion {
   readonly oids: readonly string[]
-  readonly tips: readonly string[]
+  /** Tips of refs: read up to twice; those of several refs may be repeated. */
+  readonly tips: Iterable<string>
 }
 
 /**
@@ -32,8 +33,7 @@ export async function checkReachability(
   // With --objects, ids that are not commits are printed as well, followed by a space. The filter
   // leaves out the trees of commits.
   const args = ['rev-list', '--objects', '--filter=tree:0', '--max-count=1', '--stdin']
-  const input = [...oids.map(fullId), ...tips.map((id) => `^${fullId(id)}`), ''].join('\n')
-  const options = { cwd: path, input, environment: NO_REPLACEMENTS }
+  const options = { cwd: path, input: inputOf(oids, tips), environment: NO_REPLACEMENTS }
   const end = await tryGit(git, args, options)
   if (end.exitCode !== 0) {
     // An object that was not checked for another reason must not be sent.
@@ -56,13 +56,28 @@ export async function checkReachability(
   return { kind: (await areInTrees(git, path, { others, tips })) ? 'reachable' : 'unknown' }
 }
 
+/** Number of tips in one piece of git's input: a repository may have a million. */
+const TIPS_PART = 1_000
+
+/** Yields the objects, and the tips as excluded ones, in lines. */
+function* inputOf(oids: readonly string[], tips: Iterable<string>): Generator<string> {
+  let lines = oids.map((id) => `${fullId(id)}\n`)
+  for (const id of tips) {
+    lines.push(`^${fullId(id)}\n`)
+    if (lines.length < TIPS_PART) continue
+    yield lines.join('')
+    lines = []
+  }
+  yield lines.join('')
+}
+
 /** Maximum number of tips whose trees are searched. */
 const TREES_MAX = 64
 
 interface TreeQuestion {
   /** Trees and files, which the search removes as it finds them. */
   readonly others: Set<string>
-  readonly tips: readonly string[]
+  readonly tips: Iterable<string>
 }
 
 /** Returns true if the trees of the first tips contain all of the trees and files. */
@@ -72,7 +87,9 @@ async function areInTrees(
   { others, tips }: TreeQuestion,
 ): Promise<boolean> {
   const args = ['rev-list', '--objects', '--no-object-names', '--no-walk=unsorted', '--stdin']
-  const input = `${tips.slice(0, TREES_MAX).map(fullId).join('\n')}\n`
+  const searched = new Set<string>()
+  for (const id of tips) if (searched.add(fullId(id)).size === TREES_MAX) break
+  const input = `${[...searched].join('\n')}\n`
   for await (const batch of gitRecordBatches(git, args, { cwd: path, input, separator: '\n' })) {
     for (const oid of batch) others.delete(oid)
     if (others.size === 0) return true

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Reachability } from '../../cgi/objects/reachability.js'
+import type { Reachability, ReachabilityQuestion } from '../../cgi/objects/reachability.js'
 import { isFailure } from '../../conf/failures.js'
 import type { RecentHistories } from './recent-histories.js'
 import type { ReferenceList } from './reference-list.js'
@@ -24,7 +24,7 @@ export interface WantsQuestion {
 /** Runs git to check if each of these objects is reachable from a tip. */
 export type AskReachability = (
   asked: Pick<WantsQuestion, 'repositoryPath' | 'client'>,
-  question: { readonly oids: readonly string[]; readonly tips: readonly string[] },
+  question: ReachabilityQuestion,
 ) => Promise<Reachability>
 
 /** Objects in memory of which it is known that branches reach them. */

@@ -300,9 +300,9 @@ export class ReferenceList {
     return oids.filter((oid) => !this.#hasTip(oid))
   }
 
-  /** Distinct objects that refs point to. */
-  get oids(): readonly string[] {
-    return [...new Set(this.#targetsOf([], Number.POSITIVE_INFINITY))]
+  /** Targets of all refs, made while they are read; those of several refs are repeated. */
+  get oids(): Iterable<string> {
+    return { [Symbol.iterator]: () => this.#targetsOf([], Number.POSITIVE_INFINITY) }
   }
 
   /** Yields the targets of the first refs below prefixes. */

@@ -47,6 +47,19 @@ t.test('a missing object, a tag, and a file of an older commit are unknown', asy
   t.strictSame(await check(commits, [second]), { kind: 'unknown' })
 })
 
+t.test('a commit that only the last of thousands of tips reaches is reachable', async (t) => {
+  const [ours, copy] = [await findGit(), await newWorkingCopy(t)]
+  const first = await copy.commit('one')
+  await copy.git('checkout', '--quiet', '--orphan', 'side')
+  const [side, last] = [await copy.commit('two'), await copy.commit('three')]
+  const check = checkIn(copy, ours)
+  const tips = Array.from({ length: 2_500 }, () => first)
+  t.strictSame(await check([side], [...tips, last]), { kind: 'reachable' })
+  t.strictSame(await check([last], [...tips, side]), { kind: 'unreachable', commit: last })
+  const file = await copy.git('rev-parse', `${last}:three`)
+  t.strictSame(await check([file], [...tips, last]), { kind: 'reachable' }, 'a file of a tip')
+})
+
 t.test('a commit with a missing ancestor is unreachable', async (t) => {
   const [ours, copy] = [await findGit(), await newWorkingCopy(t)]
   const first = await copy.commit('one')

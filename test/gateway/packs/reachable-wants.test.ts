@@ -30,7 +30,7 @@ function verdictsOf(
 ) {
   const asked: string[] = []
   const ask: AskReachability = (_, { oids, tips }) => {
-    asked.push([...oids, 'of', ...tips].join(' '))
+    asked.push([...oids, 'of', ...new Set(tips)].join(' '))
     return answer(asked.length)
   }
   const wants = new ReachableWants(ask, {

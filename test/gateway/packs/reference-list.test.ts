@@ -341,7 +341,7 @@ function viewOf(list: ReferenceList, names: readonly string[]) {
     }),
     tips: ids.filter((oid) => list.areTips([oid])),
     wanted: ids.filter((oid) => list.areTargets([oid])),
-    oids: list.oids.toSorted(),
+    oids: [...new Set(list.oids)].toSorted(),
     first: list.targetsBelow(['refs/heads/', 'refs/tags/'], 5),
     tags: list.tagsDigest,
     targets: names.map((name) => [list.targetOf(name)?.oid, list.targetOf(name)?.peeled]),
