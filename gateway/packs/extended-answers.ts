@@ -2,6 +2,7 @@
 
 import { fstatSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
+import { hasBitmapOf } from '../../cgi/objects/object-presence.js'
 import { checkReachability } from '../../cgi/objects/reachability.js'
 import type { Git } from '../../cgi/process/git.js'
 import { packNewObjects } from '../../cgi/transfer/new-objects.js'
@@ -124,6 +125,9 @@ export class ExtendedAnswers {
     // A tag may want a file that the base has left out; a branch cannot.
     const withoutFiles = hasLine(request, 'filter blob:none')
     if (withoutFiles && !added.every((oid) => references.branchAt(oid) !== undefined)) return false
+    // Git uses its bitmap only if that has one of these, and the last push may be too recent.
+    const known = [...new Set([...base.first.wants, ...base.wants])]
+    if (!hasBitmapOf(repositoryPath, known)) return false
     // Objects that no present tip reaches must not be sent: a force push may have removed a secret.
     if (former.length > 0) {
       const question = { oids: former, tips: wants }
@@ -132,8 +136,7 @@ export class ExtendedAnswers {
     }
     const pack = await packNewObjects(git, repositoryPath, {
       wants: added,
-      // Git uses its bitmap only if that has one of these, and the last push may be too recent.
-      known: [...new Set([...base.wants, ...base.first.wants])],
+      known,
       withoutFiles,
       includesTags: request.includesTags,
       hasOffsetDeltas: hasLine(request, 'ofs-delta'),

@@ -1,9 +1,9 @@
 /** An object is found in the places where git finds it, loose or packed. */
 
-import { symlink } from 'node:fs/promises'
+import { rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { hasOwnObjects } from '../../../cgi/objects/object-presence.js'
+import { hasBitmapOf, hasOwnObjects } from '../../../cgi/objects/object-presence.js'
 import { git } from '../../helpers/git-client.js'
 import { newWorkingCopy, writeHistory } from '../../helpers/working-copy.js'
 
@@ -22,6 +22,31 @@ t.test('objects are found while a repack writes and deletes indexes', async (t) 
 })
 
 for (const objectFormat of ['sha1', 'sha256'] as const) {
+  t.test(`${objectFormat}: objects are in a bitmap if they are in its packs`, async (t) => {
+    const copy = await newWorkingCopy(t, objectFormat)
+    await writeHistory(copy, { commits: 120 })
+    const folder = join(copy.path, '.git')
+    const [first, last, absent] = [
+      await copy.git('rev-parse', 'HEAD~100'),
+      await copy.git('rev-parse', 'HEAD'),
+      'f'.repeat((await copy.git('rev-parse', 'HEAD')).length),
+    ]
+    await copy.git('repack', '-adq', '--no-write-bitmap-index')
+    t.equal(hasBitmapOf(folder, [first]), false, 'without a bitmap')
+    await copy.git('repack', '-adq', '--write-bitmap-index')
+    const later = await copy.commit('later')
+    await copy.git('repack', '-dq')
+    const results = () => [[first], [last], [absent, last], [later, absent], []].map(isIn)
+    const isIn = (oids: readonly string[]) => hasBitmapOf(folder, oids)
+    t.strictSame(results(), [true, true, true, false, false], 'a bitmap of one pack')
+    await copy.git('repack', '-dq', '--geometric=2', '--write-midx', '--write-bitmap-index')
+    t.strictSame(results(), [true, true, true, true, false], 'a bitmap of several packs')
+    const many = Array.from({ length: 256 }, () => absent)
+    t.strictSame([isIn([...many.slice(1), first]), isIn([...many, first])], [true, false], 'limit')
+    await rm(join(folder, 'objects', 'pack', 'multi-pack-index'))
+    t.strictSame(results(), [false, false, false, false, false], 'the index was deleted')
+  })
+
   t.test(
     `${objectFormat}: existing objects are found, loose and packed, and missing ones are not`,
     async (t) => {
