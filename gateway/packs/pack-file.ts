@@ -1,7 +1,7 @@
 /** Files of a stored answer: its bytes, and in a second file checksums that detect damage. */
 
 import { closeSync, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
-import { open, rename, writeFile } from 'node:fs/promises'
+import { open, rename, rm, writeFile } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { readChunks } from '../../conf/lib/read-buffers.js'
 
@@ -53,6 +53,12 @@ export async function placePack(
   await writeFile(checksumsPath(part.path), checksums, { mode: FILE_MODE })
   await rename(checksumsPath(part.path), checksumsPath(path))
   await rename(part.path, path)
+}
+
+/** Removes an answer and its checksums, as far as they exist. */
+export async function removePack(path: string): Promise<void> {
+  await rm(path, { force: true })
+  await rm(checksumsPath(path), { force: true })
 }
 
 async function readChecksums({ path, bytes }: { readonly path: string; readonly bytes: number }) {

@@ -1,18 +1,19 @@
 /** Store of git's answers: on disk for all workers, and the small ones also in memory. */
 
 import { closeSync, statSync } from 'node:fs'
-import { lstat, mkdir, readdir, rm, stat, statfs, utimes } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { mkdir, stat, statfs, utimes } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { beginWith, readOnce } from '../../conf/lib/chunks.js'
 import { unlessMissing } from '../../conf/lib/disk.js'
 import type { Log } from '../../conf/log.js'
+import { type Removal, removeOldAnswers } from './old-answers.js'
 import {
-  checksumsPath,
   openPack,
   type PackFile,
   packIdentity,
   placePack,
   readPack,
+  removePack,
 } from './pack-file.js'
 
 export interface PackStoreOptions {
@@ -60,8 +61,6 @@ const SWEEP_SHARE = 1 / 32
 const MEMORY_SHARE = 0.5
 /** Approximate memory that an answer takes beside its bytes, for its key and its buffer. */
 const ENTRY_BYTES = 700
-/** Time since the last write after which an unfinished file is a leftover of a crash. */
-const PART_AGE_MS = 3_600_000
 const FOLDER_MODE = 0o750
 
 /** The stored answers in one folder, by their cache keys. */
@@ -292,7 +291,7 @@ export class PackStore {
       .catch(() => {})
   }
 
-  /** Removes the least recently used answers beyond `diskBytesMax`, and leftovers of crashes. */
+  /** Removes the least recently used answers beyond `diskBytesMax` from time to time. */
   async #sweep(newestPath: string): Promise<void> {
     const now = Date.now()
     const isMuch = this.#keptBytes > this.#options.diskBytesMax * SWEEP_SHARE
@@ -300,23 +299,15 @@ export class PackStore {
     await this.#removeOldest({ newestPath })
   }
 
-  async #removeOldest({ newestPath, missingBytes = 0 }: Removal): Promise<void> {
+  async #removeOldest({
+    newestPath,
+    missingBytes = 0,
+  }: Partial<Pick<Removal, 'newestPath' | 'missingBytes'>>): Promise<void> {
     const now = Date.now()
     this.#sweptAtMs = now
     this.#keptBytes = 0
-    const { packs, stale } = sorted(await listFiles(this.#options.folder), now - PART_AGE_MS)
-    for (const { path } of stale) await rm(path, { force: true })
-    let leftBytes = packs.reduce((sum, { bytes }) => sum + bytes, 0)
-    const bytesMax = Math.min(this.#options.diskBytesMax, leftBytes - missingBytes)
-    // The kernel's clock for new files is coarser than ours, so the newest file might seem older
-    // than one that was just used.
-    const usedAtMs = (pack: KeptFile) => (pack.path === newestPath ? Infinity : pack.usedAtMs)
-    for (const pack of packs.toSorted((one, other) => usedAtMs(one) - usedAtMs(other))) {
-      const isInUse = Math.abs(now - pack.usedAtMs) < this.#options.graceMs
-      if (leftBytes <= bytesMax || isInUse) break
-      await removePack(pack.path).catch(() => {})
-      leftBytes -= pack.bytes
-    }
+    const { folder, diskBytesMax, graceMs } = this.#options
+    await removeOldAnswers(folder, { diskBytesMax, missingBytes, graceMs, newestPath })
     this.#sweepPauseMs = Math.max(SWEEP_INTERVAL_MS, SWEEP_REST * (Date.now() - now))
   }
 
@@ -328,56 +319,4 @@ export class PackStore {
 /** Returns the path of an answer, in a subfolder named by the first two characters of its key. */
 export function answerPath(folder: string, key: string): string {
   return join(folder, key.slice(0, 2), key)
-}
-
-async function removePack(path: string): Promise<void> {
-  await rm(path, { force: true })
-  await rm(checksumsPath(path), { force: true })
-}
-
-/** Returns the answers among the files, and the files that crashes left before that time. */
-function sorted(files: readonly KeptFile[], beforeMs: number) {
-  const isPack = ({ path }: KeptFile) => !basename(path).includes('.')
-  const stale = files.filter((file) => !isPack(file) && file.writtenAtMs < beforeMs)
-  return { packs: files.filter(isPack), stale }
-}
-
-interface Removal {
-  /** Path of the answer that was stored just now. */
-  readonly newestPath?: string
-  /** Bytes to free, in addition to the limit of the store. */
-  readonly missingBytes?: number
-}
-
-interface KeptFile {
-  readonly path: string
-  readonly bytes: number
-  readonly usedAtMs: number
-  readonly writtenAtMs: number
-}
-
-/** Lists the files, without those of checksums beside an answer, which are removed with it. */
-async function listFiles(folder: string): Promise<readonly KeptFile[]> {
-  const files: KeptFile[] = []
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name)
-    if (!entry.isDirectory()) await addFile(files, path)
-    else
-      for (const file of withoutChecksums(await readdir(path)))
-        await addFile(files, join(path, file))
-  }
-  return files
-}
-
-function withoutChecksums(names: readonly string[]): readonly string[] {
-  const checksums = new Set(names.map(checksumsPath))
-  return names.filter((name) => !checksums.has(name))
-}
-
-async function addFile(files: KeptFile[], path: string): Promise<void> {
-  const stats = await unlessMissing(lstat(path))
-  // Leases are symbolic links.
-  if (stats === undefined || !(stats.isFile() || stats.isSymbolicLink())) return
-  const { size: bytes, atimeMs: usedAtMs, mtimeMs: writtenAtMs } = stats
-  files.push({ path, bytes, usedAtMs, writtenAtMs })
 }
