@@ -72,5 +72,5 @@ t.test('a header value cannot start another header', async (t) => {
   wire.socket.write(get('/'))
   const answer = await wire.until(/\r\n\r\nx/)
   t.match(answer, /X-Name: a {2}Set-Cookie: b c\r\n/)
-  t.notMatch(answer, /^Set-Cookie|gzip|99|upgrade/m)
+  t.notMatch(answer, /^(?:Set-Cookie|Transfer-Encoding|Connection):|^Content-Length: 99/im)
 })
