@@ -64,7 +64,7 @@ t.test('the steps of a runner that is killed end with it', async (t) => {
   const isRunning = async () =>
     (await listProcesses()).some(({ command }) => command.includes(program))
   stub.tasks.push(aTask(jobOf(`run: |\n  echo waiting\n  setsid ${program} & sleep 1000`)))
-  const runner = await startCommand(t, ['runner', 'run'], { cwd })
+  const runner = await startCommand(t, ['runner', 'run', '--work', work], { cwd })
   await until(isRunning, Boolean, WITHIN_MS)
   await runner.end('SIGKILL')
   t.notOk(await until(isRunning, (is) => !is, WITHIN_MS))
