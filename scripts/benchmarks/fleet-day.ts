@@ -83,12 +83,14 @@ async function* simulate(servers: Servers, hours: number): AsyncGenerator<Grid> 
     },
     { ...sides[1], meter: await startMeter(servers.git.cpu, () => countOfPeer(servers)) },
   ]
-  for (const [index, push] of pushes.slice(PUSHES_PER_HOUR).entries()) {
+  const measured = pushes.slice(PUSHES_PER_HOUR)
+  for (const [index, push] of measured.entries()) {
     const target = await commit(day, push)
     for (const side of index % 2 === 0 ? [own, peer] : [peer, own]) {
       await takeTurn(day, side, { push, target })
     }
     day.targets.push(target)
+    console.error(`Pushes with their jobs: ${index + 1} of ${measured.length}`)
   }
   await sleep(SETTLED_AFTER_MS, undefined, { signal })
   for (const { meter } of [own, peer]) await meter.add(BETWEEN)
