@@ -7,9 +7,9 @@ import { findGit } from '../../cgi/process/git.js'
 import type { Benchmark, BenchmarkContext } from './benchmark.js'
 import { type Comparison, compareRounds, sideOf } from './compare.js'
 import { type Gatehouse, OWNER, startGatehouse } from './gatehouse.js'
-import { fillRepository } from './repositories.js'
+import { addBranches, fillRepository } from './repositories.js'
 import type { Table } from './table.js'
-import { feedGitAsUser, runGitAsUser } from './user-git.js'
+import { runGitAsUser } from './user-git.js'
 
 /** Number of measured requests, of which the median is shown. */
 const ROUNDS = 15
@@ -143,11 +143,7 @@ async function fill(
   const { commits, files, branches } = shape
   const texts = { files, fileBytes: 200, commits: commits - 1, filesChanged: 2 }
   await fillRepository(path, texts, signal)
-  const run = (...args: readonly string[]) => runGitAsUser(args, { cwd: path, signal })
-  const listed = await run('rev-list', `--max-count=${Math.min(branches, 20_000)}`, 'main')
-  const tips = listed.trim().split('\n')
-  const input = tips.map((tip, index) => `create refs/heads/branch-${index + 1} ${tip}\n`)
-  await feedGitAsUser(['update-ref', '--stdin'], { cwd: path, signal, input })
+  await addBranches(path, Math.min(branches, 20_000), signal)
   const git = await findGit()
   const journal = await openJournal(join(folder, 'data'))
   for (let runs = 0; runs < UPKEEP_RUNS; runs += 1) {

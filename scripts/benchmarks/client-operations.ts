@@ -14,6 +14,8 @@ export interface Operation {
   readonly label: string
   /** Number of operations of a round. */
   readonly count: number
+  /** Number of clients at the same time; one by default. */
+  readonly clients?: number
   /** Workspace that is copied into the folder; its time is not measured. */
   readonly workspace?: string
   readonly command: (url: string) => Command
@@ -42,23 +44,42 @@ interface RepeatOptions extends BenchmarkContext {
   readonly url: string
 }
 
-async function repeat(
-  { label, count, workspace, command, tip }: Operation,
-  { url, folder, signal }: RepeatOptions,
-): Promise<RoundResult> {
+async function repeat(operation: Operation, options: RepeatOptions): Promise<RoundResult> {
+  const { count, clients = 1 } = operation
   let seconds = 0
-  for (let done = 0; done < count; done += 1) {
-    const cwd = await mkdtemp(join(folder, 'operation-'))
-    if (workspace === 'empty') await runGitAsUser(['init', '--quiet'], { cwd, signal })
-    else if (workspace !== undefined) await cp(workspace, cwd, { recursive: true })
+  for (let done = 0; done < count; done += clients) {
+    const folders = await Promise.all(
+      Array.from({ length: clients }, () => prepare(operation, options)),
+    )
     const startedAt = performance.now()
-    await runAsUser(command(url), { cwd, signal })
+    await Promise.all(
+      folders.map((cwd) => runAsUser(operation.command(options.url), { ...options, cwd })),
+    )
     seconds += (performance.now() - startedAt) / 1_000
-    if (tip !== undefined) {
-      const head = await runGitAsUser(['rev-parse', 'HEAD'], { cwd: join(cwd, INTO), signal })
-      if (head.trim() !== tip) throw new Error(`${label}: the clone has ${head} and not ${tip}`)
-    }
-    await rm(cwd, { recursive: true })
+    for (const cwd of folders) await finish(operation, { ...options, cwd })
   }
   return { operations: count, seconds }
+}
+
+/** Makes the folder of a client; returns its path. */
+async function prepare(
+  { workspace }: Operation,
+  { folder, signal }: RepeatOptions,
+): Promise<string> {
+  const cwd = await mkdtemp(join(folder, 'operation-'))
+  if (workspace === 'empty') await runGitAsUser(['init', '--quiet'], { cwd, signal })
+  else if (workspace !== undefined) await cp(workspace, cwd, { recursive: true })
+  return cwd
+}
+
+/** Checks what the client has, and removes its folder. */
+async function finish(
+  { label, tip }: Operation,
+  { cwd, signal }: RepeatOptions & { readonly cwd: string },
+): Promise<void> {
+  if (tip !== undefined) {
+    const head = await runGitAsUser(['rev-parse', 'HEAD'], { cwd: join(cwd, INTO), signal })
+    if (head.trim() !== tip) throw new Error(`${label}: the clone has ${head} and not ${tip}`)
+  }
+  await rm(cwd, { recursive: true })
 }

@@ -7,7 +7,7 @@ import { INTO, measureOperation, type Operation } from './client-operations.js'
 import type { Comparison } from './compare.js'
 import { measureOtherClients } from './other-clients.js'
 import { measurePushes } from './pushes.js'
-import { addCommit, fillRepository, MEDIUM_SHAPE, SMALL_SHAPE } from './repositories.js'
+import { addBranches, addCommit, fillRepository, SMALL_SHAPE } from './repositories.js'
 import type { Table } from './table.js'
 import { runGitAsUser } from './user-git.js'
 
@@ -22,9 +22,21 @@ export const FLEET_BENCHMARK: Benchmark = {
     }),
 }
 
+/** Small repository, and two with the sizes and the numbers of refs of well-known public ones. */
 const REPOSITORIES = [
-  { name: 'text', title: 'Text, 10 MB', shape: SMALL_SHAPE },
-  { name: 'medium', title: 'Text, 50 MB', shape: MEDIUM_SHAPE },
+  { name: 'small', title: 'Text, 10 MB, 1 branch', shape: SMALL_SHAPE, branches: 1 },
+  {
+    name: 'public',
+    title: 'Text, 86 MB, 214 branches',
+    shape: { files: 700, fileBytes: 12_000, commits: 2_090, filesChanged: 10 },
+    branches: 214,
+  },
+  {
+    name: 'large',
+    title: 'Text, 146 MB, 398 branches',
+    shape: { files: 1_000, fileBytes: 12_000, commits: 3_580, filesChanged: 10 },
+    branches: 398,
+  },
 ] as const
 
 /** Number of commits that a workspace is behind the branch. */
@@ -35,11 +47,12 @@ const CLONE = ['clone', '--quiet', '--no-checkout'] as const
 
 async function measureOperations(
   setup: Servers,
-  { name, title, shape }: (typeof REPOSITORIES)[number],
+  { name, title, shape, branches }: (typeof REPOSITORIES)[number],
 ): Promise<Table> {
   const { gatehouse, git, folder, signal } = setup
   const { path } = await gatehouse.makeRepository(name)
   await fillRepository(path, shape, signal)
+  if (branches > 1) await addBranches(path, branches - 1, signal)
   await git.addRepository(name, path)
   const options = { cwd: folder, signal }
   const [full, shallow] = [join(folder, `${name}-kept`), join(folder, `${name}-kept-shallow`)]
@@ -66,6 +79,13 @@ async function measureOperations(
     {
       label: 'fetch into a kept workspace',
       count: 10,
+      workspace: full,
+      command: (url) => ['git', 'fetch', '--quiet', url, toMain],
+    },
+    {
+      label: 'the same by eight clients at once',
+      count: 40,
+      clients: 8,
       workspace: full,
       command: (url) => ['git', 'fetch', '--quiet', url, toMain],
     },
@@ -97,10 +117,13 @@ async function measureOperations(
   const rows: Array<readonly [string, Comparison]> = []
   for (const operation of operations) rows.push(await measureOperation(setup, name, operation))
   return {
-    title: `${title}: operations of git, one after the other`,
+    title: `${title}: operations of git`,
     peers: ['nginx + git'],
     unit: 'operations',
     rows,
-    notes: [`a kept workspace is ${COMMITS_BEHIND} commits behind; each operation starts equally`],
+    notes: [
+      'one client at a time, except where the row names more',
+      `a kept workspace is ${COMMITS_BEHIND} commits behind; each operation starts equally`,
+    ],
   }
 }

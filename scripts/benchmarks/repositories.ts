@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { createRandom } from './random.js'
-import { feedGitAsUser } from './user-git.js'
+import { feedGitAsUser, runGitAsUser } from './user-git.js'
 
 /** Root of this project's repository. */
 export const PROJECT_FOLDER = fileURLToPath(new URL('../../../', import.meta.url))
@@ -58,6 +58,16 @@ export async function addCommit(
     `M 100644 inline news.txt\ndata ${text.length}\n${text}\n`,
   ]
   await feedGitAsUser(['fast-import', '--quiet'], { cwd: path, signal, input })
+}
+
+/** Creates branches `branch-1` and so on at the newest commits of main, in one file of refs. */
+export async function addBranches(path: string, count: number, signal: AbortSignal): Promise<void> {
+  const options = { cwd: path, signal }
+  const listed = await runGitAsUser(['rev-list', `--max-count=${count}`, 'main'], options)
+  const tips = listed.trim().split('\n')
+  const input = tips.map((tip, index) => `create refs/heads/branch-${index + 1} ${tip}\n`)
+  await feedGitAsUser(['update-ref', '--stdin'], { ...options, input })
+  await runGitAsUser(['pack-refs', '--all'], options)
 }
 
 /** A commit on top of a branch. */
